@@ -1,0 +1,32 @@
+package store
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// LeftMinutes is how many minutes the store remembers, the current one included.
+const LeftMinutes = 16
+
+// Left is how many flights of a gate left its runway for good (landed, rejected,
+// skipped or parked) in each of the last minutes. Minutes that are missing had none.
+type Left struct {
+	From    time.Time       // the first after a rest of five minutes; zero: never
+	First   int64           // how many left at once then
+	Minutes map[int64]int64 // by the minute since 1970
+}
+
+// leftIn reads it out of a gate's hash.
+func leftIn(v map[string]string) Left {
+	d := Left{Minutes: map[int64]int64{}}
+	if ms, err := strconv.ParseInt(v["pace_from"], 10, 64); err == nil && ms > 0 {
+		d.From, d.First = time.UnixMilli(ms).UTC(), integer(v["pace_first"])
+	}
+	for f, n := range v {
+		if m, ok := strings.CutPrefix(f, "m:"); ok {
+			d.Minutes[integer(m)] = integer(n)
+		}
+	}
+	return d
+}
