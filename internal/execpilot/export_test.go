@@ -1,0 +1,4 @@
+package execpilot
+
+// Revive undoes KillAll, which a process does once.
+func Revive() { live.killAll(false) }
