@@ -1,6 +1,7 @@
 package governor
 
 import (
+	"context"
 	"errors"
 
 	"github.com/traction-go/traction/internal/wire"
@@ -23,3 +24,13 @@ var (
 	// ErrMalformed is the class of what cannot be read as a flight.
 	ErrMalformed = wire.ErrMalformed
 )
+
+// interrupted gives why ctx ended, where that is how err came about: a call that is under
+// way then fails with the end of its context, and reads as if nobody had answered.
+func interrupted(ctx context.Context, err error) error {
+	ended, cause := ctx.Err(), context.Cause(ctx)
+	if ended != nil && errors.Is(err, ended) && !errors.Is(err, cause) {
+		return cause
+	}
+	return err
+}

@@ -42,7 +42,7 @@ func (g *Governor) moveShelf(ctx context.Context, shelf Shelf, scope, verb strin
 	deadline := time.Now().Add(handPatience)
 	for i, gate := range gates {
 		m := &mover{deadline: deadline, g: g, shelf: shelf, gate: gate, verb: verb, o: o, res: &res, actor: g.actor(o.Actor), begin: res}
-		err := m.run(ctx)
+		err := interrupted(ctx, m.run(ctx))
 		if err != nil && goesOn(err) && ctx.Err() == nil {
 			short = errors.Join(short, err)
 			continue
@@ -150,8 +150,8 @@ func (m *mover) run(ctx context.Context) (err error) {
 	}
 	m.res.Planned += n
 	err = m.moveAll(ctx, n)
-	if cause := context.Cause(ctx); err == nil && cause != nil {
-		err = cause
+	if err = interrupted(ctx, err); err == nil {
+		err = context.Cause(ctx)
 	}
 	if err == nil && s.Consumers > 0 {
 		err = m.g.inHand(context.WithoutCancel(ctx), m.shelf, m.gate, ownLock, "what they hold is not counted")
