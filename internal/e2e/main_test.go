@@ -23,9 +23,13 @@ var (
 )
 
 // proxies are what the proxy between processes and services leaves behind when a
-// connection ends while a toxic holds data back: a goroutine of its own that waits to
-// hand it on.
-var proxies = goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run")
+// connection ends while a toxic holds data back: goroutines of its own that wait to
+// hand it on, at either end of the link or within it. The proxy is the tests' alone.
+var proxies = []goleak.Option{
+	goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
+	goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
+	goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"),
+}
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -67,7 +71,7 @@ func run(m *testing.M) int {
 	}
 	code := m.Run()
 	if code == 0 {
-		if err := goleak.Find(proxies); err != nil {
+		if err := goleak.Find(proxies...); err != nil {
 			return fail("goroutines are left after the tests", err)
 		}
 	}
