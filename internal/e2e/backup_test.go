@@ -71,9 +71,20 @@ func newSaved(t *testing.T, n int, args amqp.Table) *saved {
 	return s
 }
 
-// begin starts a backup and returns when it is in the middle.
+// back waits until the broker has every message back. What a consumer that was killed
+// had in hand is neither ready nor seen by anybody until then.
+func (s *saved) back() {
+	s.t.Helper()
+	testsvc.Until(s.t, 2*long, "all messages back on the queue", func() bool {
+		q, err := s.ch.QueueDeclarePassive(s.queue, true, false, false, false, nil)
+		return err == nil && q.Messages == s.n && q.Consumers == 0
+	})
+}
+
+// begin starts a backup of all and returns when it is in the middle.
 func (s *saved) begin(file string) *exec.Cmd {
 	s.t.Helper()
+	s.back()
 	cmd := exec.Command(ctlBin, "queue", "backup", s.queue, filepath.Join(s.dir, file))
 	cmd.Env = s.env
 	if err := cmd.Start(); err != nil {
@@ -94,10 +105,7 @@ func (s *saved) begin(file string) *exec.Cmd {
 // whole wants every message on the queue once, by a backup of it.
 func (s *saved) whole(file string) {
 	s.t.Helper()
-	testsvc.Until(s.t, 2*long, "all messages back on the queue", func() bool {
-		q, err := s.ch.QueueDeclarePassive(s.queue, true, false, false, false, nil)
-		return err == nil && q.Messages == s.n && q.Consumers == 0
-	})
+	s.back()
 	path := filepath.Join(s.dir, file)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()

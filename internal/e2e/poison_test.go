@@ -139,12 +139,30 @@ func (s *site) suspects() []suspect {
 func (s *site) pillsParked(n, landings int) {
 	s.t.Helper()
 	// Runway and air are empty too while flights wait on the ten-second hold.
-	if !within(patient, func() bool { a := s.look(); return a.Parked == n && a.Landed >= int64(landings) && a.InAir == 0 }) {
+	if !within(patient, func() bool {
+		a := s.look()
+		return a.Parked >= n && a.Landed >= int64(landings) && a.InAir == 0 && s.parkedFlights() == n
+	}) {
 		s.t.Fatalf("waited %v for %d pills to be parked and the rest to land: %+v, suspects %+v", patient, n, s.look(), s.suspects())
 	}
 	if got := len(s.vendor.landed()); got != landings {
 		s.t.Errorf("%d flights landed, want %d", got, landings)
 	}
+}
+
+// parkedFlights counts those that are parked, each once: a pill's copy stands there twice
+// where another pill killed the worker that had parked it and not acknowledged it yet.
+func (s *site) parkedFlights() int {
+	list, err := s.gov.Parked(s.t.Context(), contacts, governor.ParkedFilter{})
+	if err != nil {
+		s.t.Log("listing what is parked:", err)
+		return governor.Unread
+	}
+	seen := map[string]bool{}
+	for _, p := range list {
+		seen[p.Flight] = true
+	}
+	return len(seen)
 }
 
 // convicted checks that exactly these were convicted, each told once and named.
