@@ -59,7 +59,9 @@ func TestAReplayIntoAStoppedGateParksAgainAndStandsInTheAudit(t *testing.T) {
 	}
 	delete(s.sent, "c7")
 	// What it looked at and left is back when it returns: the next command counts it.
-	if a := s.look(); a.Parked != 39 {
+	var a governor.AirportInfo
+	s.until("an answer", func() bool { a = s.look(); return a.State != "" && a.Parked != governor.Unread })
+	if a.Parked != 39 {
 		t.Errorf("the shelf has %d right after the discard, want 39: %+v", a.Parked, a)
 	}
 	if m := asJSON[move](s, "parked", "replay", contacts, "--canary", "3", "--timeout", "60s"); m.Planned != 39 || m.Moved != 39 {

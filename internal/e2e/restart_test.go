@@ -16,7 +16,7 @@ func TestARollingRestartFliesNothingTwice(t *testing.T) {
 	s.vendor.saying(paced(10 * time.Millisecond))
 	file := s.config("traction.yaml", `
   crm:acme:
-    slots: 100/500ms
+    slots: 100/1s
     gates:
       contacts: {workers: 4, timeout: 20s, http: {url: "VENDOR/contacts"}}
 `)
@@ -96,15 +96,17 @@ func TestTwoNamespacesDoNotTouchEachOther(t *testing.T) {
 	well.vendor.lands(t, 60)
 	ill.hook.tells(t, 1, wire.GroundStop)
 	ill.waits(60)
-	if a := well.look(); a.State != governor.OpenState || a.Landed != 60 || a.Workers != 2 {
-		t.Errorf("the other namespace's airport is %s with %d landed and %d workers", a.State, a.Landed, a.Workers)
-	}
+	well.until("the other namespace's airport to be open, with 60 landed and 2 workers", func() bool {
+		a := well.look()
+		return a.State == governor.OpenState && a.Landed == 60 && a.Workers == 2
+	})
 	if list := well.incidents(); len(list) != 0 {
 		t.Errorf("the other namespace has incidents: %+v", list)
 	}
 	well.do("airport", "pause", airport, "--reason", "an experiment")
 	well.do("airport", "reopen", airport, "--wait=false")
-	if a := ill.look(); a.State != governor.Stopped || a.Runway != 60 {
+	ill.waits(60)
+	if a := ill.look(); a.State != governor.Stopped {
 		t.Errorf("a reopen in the other namespace made it %s with %d waiting", a.State, a.Runway)
 	}
 	if n := len(well.hook.of(wire.GroundStop)); n != 0 {

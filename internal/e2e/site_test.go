@@ -214,7 +214,7 @@ func (s *site) look() governor.AirportInfo {
 	defer cancel()
 	if s.gov == nil {
 		g, err := governor.Open(ctx, governor.Config{AMQP: s.amqp, Redis: s.redis, Namespace: s.ns,
-			Logger: slog.New(slog.DiscardHandler), StoreTimeout: time.Second})
+			Logger: slog.New(slog.DiscardHandler), StoreTimeout: 10 * time.Second})
 		if err != nil {
 			return governor.AirportInfo{}
 		}

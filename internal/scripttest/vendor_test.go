@@ -24,6 +24,7 @@ type vendor struct {
 	answers map[string]int // by path; "" for the others
 	refuse  string         // a body with this in it is answered 422
 	slow    time.Duration
+	quicker chan struct{}  // closed when it is told another pace: calls that wait end then
 	calls   map[string]int // by status
 }
 
@@ -38,11 +39,12 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status = http.StatusUnprocessableEntity
 	}
 	v.calls[strconv.Itoa(status)]++
-	slow := v.slow
+	slow, quicker := v.slow, v.quicker
 	v.mu.Unlock()
 	if slow > 0 {
 		select {
 		case <-time.After(slow):
+		case <-quicker:
 		case <-r.Context().Done():
 		}
 	}
@@ -52,7 +54,7 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // startVendor gives the script a vendor at $VENDOR.
 func startVendor(e *testscript.Env) {
-	v := &vendor{answers: map[string]int{"": http.StatusOK}, calls: map[string]int{}}
+	v := &vendor{answers: map[string]int{"": http.StatusOK}, calls: map[string]int{}, quicker: make(chan struct{})}
 	srv := httptest.NewServer(v)
 	e.Defer(func() { srv.CloseClientConnections(); srv.Close() })
 	e.Setenv("VENDOR", srv.URL)
@@ -80,6 +82,8 @@ func steer(ts *testscript.TestScript, neg bool, args []string) {
 		d, err := time.ParseDuration(args[1])
 		ts.Check(err)
 		v.slow = d
+		close(v.quicker)
+		v.quicker = make(chan struct{})
 	case args[0] == "saw" && len(args) == 3:
 		if got := strconv.Itoa(v.calls[args[1]]); got != args[2] {
 			ts.Fatalf("the vendor answered %s %s times, want %s; all: %v", args[1], got, args[2], v.calls)

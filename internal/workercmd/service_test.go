@@ -186,7 +186,7 @@ airports:
     gates:
       contact-sync:
         workers: 4
-        timeout: 5s
+        timeout: 60s
         http:
           url: %s/contacts
           headers: {Authorization: "Bearer ${file:token.txt}"}

@@ -49,18 +49,16 @@ func TestDoctorOfAHealthyFleet(t *testing.T) {
 		v := newVendor()
 		g, _ := f.run(crm(v))
 		f.ready(g, "crm:acme/contacts")
+		var found []governor.Finding
 		f.until("a healthy fleet", func() bool {
-			found, err := g.Doctor(f.t.Context(), crm(v))
-			if err != nil {
+			var err error
+			if found, err = g.Doctor(f.t.Context(), crm(v)); err != nil {
 				f.t.Fatal(err)
 			}
 			tower, _ := worst(found, "towers")
-			return tower == governor.LevelOK
+			worker, _ := worst(found, "workers")
+			return tower == governor.LevelOK && worker == governor.LevelOK
 		})
-		found, err := g.Doctor(f.t.Context(), crm(v))
-		if err != nil {
-			f.t.Fatal(err)
-		}
 		f.levels(found, map[string]governor.Level{"alarm": governor.LevelOK, "namespace": governor.LevelOK, "towers": governor.LevelOK, "workers": governor.LevelOK,
 			"topology": governor.LevelOK, "clock": governor.LevelOK, "ack timeout": governor.LevelNote})
 	})
@@ -140,7 +138,7 @@ func TestASilentBrokerIsNotHeldAgainstTheStore(t *testing.T) {
 	}
 	defer silent.Close()
 	m := miniredis.RunT(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	found, err := governor.Examine(ctx, governor.Config{AMQP: "amqp://" + silent.Addr().String(), Redis: "redis://" + m.Addr(), Logger: logger()})
 	if err != nil {

@@ -144,6 +144,7 @@ func TestThirtyStopsAndReopensLoseNothing(t *testing.T) {
 func TestWhatIsInHandWaits(t *testing.T) {
 	onBoth(t, func(f *fleet) {
 		t := f.t
+		f.cfg.Heartbeat = 2 * time.Second // what is in hand is told by the beats, for as long as five of them
 		v := newVendor()
 		a := crm(v)
 		// A clearance whose answer is lost costs its slot: the next comes in bounded time.

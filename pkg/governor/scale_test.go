@@ -38,6 +38,10 @@ func TestWorkersAreScaledOnARunningFleet(t *testing.T) {
 		_, stopToo := f.run(a)
 		const n = 600
 		f.dispatch(g, "crm:acme/contacts", n)
+		f.until("two processes", func() bool {
+			gate, err := g.Gate(f.t.Context(), "crm:acme/contacts")
+			return err == nil && len(gate.Processes) == 2
+		})
 		for _, want := range []int{1, 8, 0, 4} {
 			ctx, cancel := context.WithTimeout(f.t.Context(), patience)
 			r, err := g.Scale(ctx, "crm:acme/contacts", governor.ScaleOptions{Workers: ptr(want)})
@@ -189,7 +193,7 @@ func TestScaleTellsWhatItDidNotReach(t *testing.T) {
 		g, _ := f.run(governor.Airport{ID: "crm:acme", Gates: []governor.Gate{{ID: "contacts", Workers: 1, Pilot: v}}})
 		f.dispatch(g, "crm:acme/contacts", 1)
 		<-v.entered
-		short, cancel := context.WithTimeout(f.t.Context(), 3*time.Second)
+		short, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
 		defer cancel()
 		r, err := g.Scale(short, "crm:acme/contacts", governor.ScaleOptions{Workers: ptr(0)})
 		if !errors.Is(err, governor.ErrPartial) || len(r.Unseen) != 1 || r.Overtaken {
@@ -230,7 +234,7 @@ func TestBatchesAreScaledThoughTheLastToDeclareHasNone(t *testing.T) {
 			gate, err := g.Gate(f.t.Context(), "crm:acme/contacts")
 			return err == nil && len(gate.Processes) == 2
 		})
-		mixed, cancel := context.WithTimeout(f.t.Context(), 3*time.Second)
+		mixed, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
 		defer cancel()
 		if r, err := g.Scale(mixed, "crm:acme/contacts", governor.ScaleOptions{Batch: ptr(7)}); !errors.Is(err, governor.ErrPartial) || len(r.Unseen) != 1 {
 			f.t.Errorf("one process has no batches: %v, %+v", err, r)

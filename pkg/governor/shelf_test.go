@@ -150,7 +150,7 @@ func TestAnAbortedCharterBalances(t *testing.T) {
 		f.cfg.Hooks = []governor.Hook{h}
 		v := newVendor()
 		a := crm(v)
-		a.Slots = governor.Slots{N: 100, Per: 100 * time.Millisecond}
+		a.Slots = governor.Slots{N: 100, Per: time.Second} // far from all when it is aborted
 		g, _ := f.run(a)
 		gate, run := "crm:acme/contacts", "crm:acme/contacts/run-1"
 		f.ready(g, gate)
@@ -207,12 +207,15 @@ func TestTwoReplaysAtOnceMoveEachFlightOnce(t *testing.T) {
 						<-time.After(50 * time.Millisecond) // the other one has the lock
 						continue
 					}
-					if err != nil {
-						t.Error(err)
-					}
 					mu.Lock()
 					moved += r.Moved
 					mu.Unlock()
+					if errors.Is(err, governor.ErrPartial) && t.Context().Err() == nil {
+						continue // the broker was slow to hand out; what is left is moved by the next
+					}
+					if err != nil {
+						t.Error(err)
+					}
 					return
 				}
 			})
