@@ -179,7 +179,7 @@ func TestAQueueIsPurgedOrDeletedUnderAWorker(t *testing.T) {
 	removed("a delete", "deleted", func(ch *amqp.Channel) (int, error) { return ch.QueueDelete(runway, false, false, false) })
 	s.until("the runway to be back, with its consumers", stands)
 	s.dispatch(contacts, "e", 0, 50)
-	s.vendor.lands(t, 150)
+	s.until("150 landings", func() bool { return len(s.vendor.landed()) == 150 })
 
 	// Under its consumers.
 	if _, err := s.channel().QueueDelete(runway, false, false, false); err != nil {
@@ -187,7 +187,7 @@ func TestAQueueIsPurgedOrDeletedUnderAWorker(t *testing.T) {
 	}
 	s.until("the runway to be back, with its consumers", stands)
 	s.dispatch(contacts, "f", 0, 50)
-	s.vendor.lands(t, 200)
+	s.until("200 landings", func() bool { return len(s.vendor.landed()) == 200 })
 	s.until("an empty runway", func() bool { a := s.look(); return a.State == governor.OpenState && a.Runway == 0 && a.InAir == 0 })
 	s.close(true)
 	if list := s.hook.of(""); len(list) != 0 {
