@@ -53,8 +53,12 @@ func (s source) Local() health.Local {
 }
 
 func gateOf(g governor.Gate, st governor.GateStats, state string) health.Gate {
+	workers := st.Workers // none at all, where a human scaled it so
+	if !st.Declared {
+		workers = or(workers, or(g.Workers, governor.DefaultWorkers))
+	}
 	out := health.Gate{
-		ID: g.ID, State: state, Workers: or(st.Workers, or(g.Workers, governor.DefaultWorkers)),
+		ID: g.ID, State: state, Workers: workers,
 		Fresh: uint64(max(st.Fresh, 0)), Scars: uint64(max(st.Scars, 0)), Adopts: g.Adopt != nil, Moved: uint64(max(st.Moved, 0)), Call: st.Call,
 		InHand: st.InHand, InAir: health.Unread, Leaked: int(st.Leaked),
 		Flights: map[string]uint64{"returned": uint64(max(st.Returned, 0)), "already_landed": uint64(max(st.Skipped, 0))},

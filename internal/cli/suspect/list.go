@@ -66,7 +66,7 @@ func runList(ctx context.Context, opts *listOptions) error {
 		return render.List(opts.Out, opts.Output, form.Each(list, form.OfSuspect))
 	}
 	if len(list) == 0 {
-		opts.Notef("no flight was in the air when a worker died\n")
+		opts.Notef("no suspects: no flight was in the air when a worker died; one that is gone counts as dead after five heartbeats\n")
 		return nil
 	}
 	now := opts.Now()
