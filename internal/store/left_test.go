@@ -45,6 +45,36 @@ func TestWhatLeavesTheRunwayIsCounted(t *testing.T) {
 	})
 }
 
+// For the first two minutes after a rest the store tells the first burst from the rest.
+func TestTheFirstBurstIsTold(t *testing.T) {
+	onBoard(t, store.Slots{}, func(b *board) {
+		land := func(n int, after time.Duration) {
+			b.at(after.Milliseconds())
+			b.take(n)
+			b.end(n, settle.Landed)
+		}
+		told := func(first, early int64, earlyAt, last int64) {
+			t.Helper()
+			_, _, d := b.totals()
+			if d.First != first || d.Early != early || d.EarlyAt.UnixMilli() != earlyAt || d.Last.UnixMilli() != last {
+				t.Fatalf("%+v, want %d at once, %d early until %d, the last at %d", d, first, early, earlyAt, last)
+			}
+		}
+		for range 2 { // it begins anew after a rest
+			land(2, 10*time.Minute)
+			told(2, 2, b.now, b.now)
+			land(3, 4*time.Second)
+			end := b.now
+			told(2, 5, end, end)
+			land(4, 30*time.Second)
+			told(2, 5, end, b.now)
+			last := b.now
+			land(1, 2*time.Minute)
+			told(2, 5, end, last)
+		}
+	})
+}
+
 // The store keeps few minutes, whatever the clock does, and knows when a rest ended.
 func TestMinutesAreARing(t *testing.T) {
 	onBoard(t, store.Slots{}, func(b *board) {

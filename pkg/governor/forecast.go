@@ -38,7 +38,7 @@ func (g *GateInfo) told(sn store.Snapshot, st wire.Status) {
 		g.Call = calls / time.Duration(callers)
 	}
 	left := sn.Left[name]
-	g.Pace = paceOf(sn.Now, left.From, left.First, time.UnixMilli(max(st.Fence, sn.Airport.Fence)), left.Minutes)
+	g.Pace = paceOf(sn.Now, left, time.UnixMilli(max(st.Fence, sn.Airport.Fence)))
 }
 
 // latestBeats keeps one beat of each process: one that took a new incarnation beats for

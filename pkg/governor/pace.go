@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/traction-go/traction/internal/store"
 	"github.com/traction-go/traction/internal/wire"
 )
 
@@ -12,9 +13,9 @@ import (
 // bursts reads the same whenever one looks.
 type Pace struct {
 	PerSecond float64
-	// Over is what it was measured over: at most 16 minutes, at least two. It begins
-	// with the first flight after a rest of five minutes, and at the last reopen.
-	// Zero: not known.
+	// Over is what it was measured over: at most 16 minutes, at least ten seconds, and
+	// at least two minutes after a reopen without a rest. It begins with the first
+	// flight after a rest of five minutes, and at the last reopen. Zero: not known.
 	Over time.Duration
 }
 
@@ -24,14 +25,16 @@ func (p Pace) Known() bool { return p.Over > 0 }
 const (
 	// paceKept is how many minutes the store remembers.
 	paceKept = 16
-	// paceLeast is what a pace is measured over at least: a burst or two say nothing.
+	// paceLeast is what a pace is measured over at least by its minutes.
 	paceLeast = 2 * time.Minute
+	// youngLeast is what it is measured over at least from one burst to another.
+	youngLeast = 10 * time.Second
 )
 
-// paceOf measures. minutes is what left for good, by the minute since 1970; from is
-// when it began after a rest, with first at once, reopened the last reopen of the gate or its airport. All
-// of it is the store's time.
-func paceOf(now, from time.Time, first int64, reopened time.Time, minutes map[int64]int64) Pace {
+// paceOf measures what left for good. reopened is the last reopen of the gate or its
+// airport. All of it is the store's time.
+func paceOf(now time.Time, left store.Left, reopened time.Time) Pace {
+	from, minutes := left.From, left.Minutes
 	if from.IsZero() || from.After(now) {
 		return Pace{}
 	}
@@ -44,13 +47,16 @@ func paceOf(now, from time.Time, first int64, reopened time.Time, minutes map[in
 		begin = time.Unix((minuteOf(reopened)+1)*60, 0)
 	}
 	over := now.Sub(begin)
-	if over < paceLeast {
+	switch {
+	case over < paceLeast && begin.Equal(from):
+		return youngPace(now, left)
+	case over < paceLeast:
 		return Pace{}
 	}
 	n := 0.0
 	if begin.Equal(from) {
 		// A window that begins with a burst has one more of them than of the times between.
-		n = -float64(first) / 2
+		n = -float64(left.First) / 2
 	}
 	for m, k := range minutes {
 		if m >= minuteOf(begin) && m <= minuteOf(now) {
@@ -58,6 +64,26 @@ func paceOf(now, from time.Time, first int64, reopened time.Time, minutes map[in
 		}
 	}
 	return Pace{PerSecond: max(n, 0) / over.Seconds(), Over: over}
+}
+
+// youngPace measures from the end of the first burst to the last flight that left: as
+// good at any moment between two bursts as at one. Once that is longer ago than a burst
+// can be late, what there is has come to rest, and the time since counts too.
+func youngPace(now time.Time, left store.Left) Pace {
+	over := left.Last.Sub(left.EarlyAt)
+	if left.EarlyAt.Before(left.From) || over < youngLeast {
+		return Pace{}
+	}
+	if now.Sub(left.Last) > over*3/2 {
+		over = now.Sub(left.EarlyAt)
+	}
+	n := -left.Early
+	for m, k := range left.Minutes {
+		if m >= minuteOf(left.From) && m <= minuteOf(now) {
+			n += k
+		}
+	}
+	return Pace{PerSecond: float64(max(n, 0)) / over.Seconds(), Over: over}
 }
 
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }

@@ -7,32 +7,38 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/traction-go/traction/internal/store"
 	"github.com/traction-go/traction/internal/wire"
 )
 
 // counted plays what the store keeps of bursts: the ring, and when a rest ended.
-type counted struct {
-	from    time.Time
-	first   int64
-	minutes map[int64]int64
-}
+type counted struct{ store.Left }
+
+func fresh() counted { return counted{store.Left{Minutes: map[int64]int64{}}} }
 
 func (c *counted) burst(at time.Time, n int64) {
 	m := minuteOf(at)
-	if _, ok := c.minutes[m]; !ok {
+	if _, ok := c.Minutes[m]; !ok {
 		last := int64(0)
-		for k := range c.minutes {
+		for k := range c.Minutes {
 			if k <= m-paceKept {
-				delete(c.minutes, k)
+				delete(c.Minutes, k)
 			} else {
 				last = max(last, k)
 			}
 		}
 		if last < m-5 {
-			c.from, c.first = at, n
+			c.From, c.First, c.Early = at, n, 0
 		}
 	}
-	c.minutes[m] += n
+	c.Minutes[m] += n
+	switch age := at.Sub(c.From); {
+	case age <= 5*time.Second:
+		c.Early, c.EarlyAt = c.Early+n, at
+		fallthrough
+	case age <= 2*time.Minute:
+		c.Last = at
+	}
 }
 
 // Work that comes in bursts reads as what it is within one burst, whenever one looks.
@@ -42,11 +48,11 @@ func TestBurstsReadAsTheirPace(t *testing.T) {
 		every := time.Duration(rapid.IntRange(1, 120).Draw(t, "every s")) * time.Second
 		size := rapid.Int64Range(1, 1000).Draw(t, "size")
 		look := time.Duration(rapid.Int64Range(int64(paceLeast), int64(3*time.Hour)).Draw(t, "look ns"))
-		c := counted{minutes: map[int64]int64{}}
+		c := fresh()
 		for at := time.Duration(0); at <= look; at += every {
 			c.burst(begin.Add(at), size)
 		}
-		p := paceOf(begin.Add(look), c.from, c.first, time.Time{}, c.minutes)
+		p := paceOf(begin.Add(look), c.Left, time.Time{})
 		if !p.Known() || p.Over < paceLeast || p.Over > paceKept*time.Minute {
 			t.Fatalf("measured over %v", p.Over)
 		}
@@ -60,7 +66,7 @@ func TestBurstsReadAsTheirPace(t *testing.T) {
 // The case it is for: twenty-five every half minute.
 func TestTwentyFiveEveryHalfMinute(t *testing.T) {
 	begin := time.Unix(1_700_000_007, 0)
-	c := counted{minutes: map[int64]int64{}}
+	c := fresh()
 	low, high := math.Inf(1), 0.0
 	for s := range 3600 {
 		now := begin.Add(time.Duration(s) * time.Second)
@@ -70,7 +76,7 @@ func TestTwentyFiveEveryHalfMinute(t *testing.T) {
 		if s < 600 {
 			continue
 		}
-		p := paceOf(now, c.from, c.first, time.Time{}, c.minutes)
+		p := paceOf(now, c.Left, time.Time{})
 		low, high = min(low, p.PerSecond), max(high, p.PerSecond)
 	}
 	if low < 0.79 || high > 0.88 {
@@ -78,16 +84,19 @@ func TestTwentyFiveEveryHalfMinute(t *testing.T) {
 	}
 }
 
-// As soon as it is told at all, it is within a fifth, at any moment between two bursts.
+// From the second burst on it is told, and it is within a fifth, at any moment between two bursts.
 func TestAFirstPaceIsWithinAFifth(t *testing.T) {
-	for _, every := range []time.Duration{20 * time.Second, 28 * time.Second, 30 * time.Second, 40 * time.Second} {
-		c := counted{minutes: map[int64]int64{}}
+	for _, every := range []time.Duration{10 * time.Second, 20 * time.Second, 28 * time.Second, 30 * time.Second, 40 * time.Second} {
+		c := fresh()
 		begin := time.Unix(1_700_000_013, 0)
 		for s := time.Duration(0); s < 5*time.Minute; s += time.Second {
 			if s%every == 0 {
 				c.burst(begin.Add(s), 25)
 			}
-			p := paceOf(begin.Add(s), c.from, c.first, time.Time{}, c.minutes)
+			p := paceOf(begin.Add(s), c.Left, time.Time{})
+			if known := s >= every; p.Known() != known {
+				t.Fatalf("25 every %v: %v after the first the pace is %+v; want one from the second on", every, s, p)
+			}
 			if !p.Known() {
 				continue
 			}
@@ -103,7 +112,7 @@ func TestAFirstPaceIsWithinAFifth(t *testing.T) {
 func TestAReopenBeginsThePaceAnew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reopened := time.Unix(1_700_000_000, rapid.Int64Range(0, 60e9).Draw(t, "reopened ns"))
-		c := counted{minutes: map[int64]int64{}}
+		c := fresh()
 		for s := -600; s < 0; s++ {
 			c.burst(reopened.Add(time.Duration(s)*time.Second), 1_000_000)
 		}
@@ -111,7 +120,7 @@ func TestAReopenBeginsThePaceAnew(t *testing.T) {
 		for s := time.Second; s <= look; s += time.Second {
 			c.burst(reopened.Add(s), 2)
 		}
-		p := paceOf(reopened.Add(look), c.from, c.first, reopened, c.minutes)
+		p := paceOf(reopened.Add(look), c.Left, reopened)
 		if look < paceLeast && p.Known() {
 			t.Fatalf("%v after a reopen the pace is %+v", look, p)
 		}
@@ -126,17 +135,21 @@ func TestAReopenBeginsThePaceAnew(t *testing.T) {
 
 func TestNoPaceIsMadeUp(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
+	left := func(from time.Duration, m int64) store.Left {
+		return store.Left{From: now.Add(from), Minutes: map[int64]int64{minuteOf(now) + m: 9}}
+	}
 	for what, p := range map[string]Pace{
-		"never anything":        paceOf(now, time.Time{}, 0, time.Time{}, nil),
-		"a clock from tomorrow": paceOf(now, now.Add(time.Hour), 0, time.Time{}, map[int64]int64{minuteOf(now): 9}),
-		"a minute":              paceOf(now, now.Add(-time.Minute), 0, time.Time{}, map[int64]int64{minuteOf(now): 9}),
-		"reopened just now":     paceOf(now, now.Add(-time.Hour), 0, now, map[int64]int64{minuteOf(now): 9}),
+		"never anything":        paceOf(now, store.Left{}, time.Time{}),
+		"a clock from tomorrow": paceOf(now, left(time.Hour, 0), time.Time{}),
+		"a burst":               paceOf(now, store.Left{From: now.Add(-time.Minute), Early: 9, EarlyAt: now.Add(-time.Minute), Last: now.Add(-time.Minute), Minutes: map[int64]int64{minuteOf(now) - 1: 9}}, time.Time{}),
+		"a minute":              paceOf(now, left(-time.Minute, 0), time.Time{}),
+		"reopened just now":     paceOf(now, left(-time.Hour, 0), now),
 	} {
 		if p.Known() {
 			t.Errorf("%s: %+v", what, p)
 		}
 	}
-	p := paceOf(now, now.Add(-time.Hour), 0, time.Time{}, map[int64]int64{minuteOf(now) + 1: 9, minuteOf(now) - paceKept: 9})
+	p := paceOf(now, store.Left{From: now.Add(-time.Hour), Minutes: map[int64]int64{minuteOf(now) + 1: 9, minuteOf(now) - paceKept: 9}}, time.Time{})
 	if !p.Known() || p.PerSecond != 0 || p.Over < 15*time.Minute {
 		t.Errorf("out of the ring: %+v, want nothing for a quarter of an hour", p)
 	}

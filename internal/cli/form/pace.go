@@ -43,7 +43,7 @@ func DrainOf(d time.Duration, p governor.Pace) string {
 	case d > 0:
 		return "about " + render.Rough(d) + " (" + Pace(p) + ")"
 	case !p.Known():
-		return "unknown until it has flown for two minutes"
+		return "unknown until more of it has flown"
 	case p.PerSecond == 0:
 		return "unknown: nothing has left the runway for " + render.Rough(p.Over)
 	}

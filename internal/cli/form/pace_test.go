@@ -25,7 +25,7 @@ func TestPaceInWords(t *testing.T) {
 		{form.PerSecond(12345.6), "12,346/s"},
 		{form.DrainOf(12*time.Minute, ten), "about 12m (1.4/s over the last 10m)"},
 		{form.DrainOf(0, ten), ""},
-		{form.DrainOf(governor.Unknown, governor.Pace{}), "unknown until it has flown for two minutes"},
+		{form.DrainOf(governor.Unknown, governor.Pace{}), "unknown until more of it has flown"},
 		{form.DrainOf(governor.Unknown, governor.Pace{Over: 15 * time.Minute}), "unknown: nothing has left the runway for 15m"},
 		{form.DrainOf(governor.Unknown, ten), "unknown (1.4/s over the last 10m)"},
 		{form.CeilingOf(gate), "4 workers x 9s a call: 0.44/s; more workers help until the vendor slows"},

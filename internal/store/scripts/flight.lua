@@ -336,13 +336,13 @@ local function left(s, answer)
 end
 
 -- Pace: what left for good, by the minute, in fields of the gate's hash, and since
--- when it does so without a rest of minutes, and how many the first call had. Totals of minutes tell how fast work goes
--- whether it comes one by one or in bursts.
+-- when it does so without a rest of minutes, and how many the first call had. Totals of
+-- minutes tell how fast work goes whether it comes one by one or in bursts.
 local PACE_MINUTES, PACE_REST = 16, 5
-local function keepPace(n)
-  local minute = math.floor(now / 60000)
-  if redis.call('HINCRBY', G.key, 'm:' .. str(minute), n) > n then return end
-  -- the first of this minute clears away what is out of the ring
+
+-- openMinute is for the first that leave in a minute: it clears away what is out of the
+-- ring, and notices the end of a rest.
+local function openMinute(minute, n)
   local last, old = 0, {}
   for _, f in ipairs(redis.call('HKEYS', G.key)) do
     local m = num(string.match(f, '^m:(%d+)$'))
@@ -351,7 +351,25 @@ local function keepPace(n)
     end
   end
   hdel(G.key, old)
-  if last < minute - PACE_REST then redis.call('HSET', G.key, 'pace_from', str(now), 'pace_first', str(n)) end
+  if last < minute - PACE_REST then redis.call('HSET', G.key, 'pace_from', str(now), 'pace_first', str(n), 'pace_early', '0') end
+end
+
+-- Minutes are too coarse for the first two after a rest. For these there is the first
+-- burst besides, which is what left in five seconds: how many, and when the last of them
+-- did. And when the last of all did.
+local PACE_YOUNG, PACE_EARLY = 120000, 5000
+local function keepYoungPace(n)
+  local v = redis.call('HMGET', G.key, 'pace_from', 'pace_early')
+  local age = now - num(v[1])
+  if age < 0 or age > PACE_YOUNG then return end
+  redis.call('HSET', G.key, 'pace_last', str(now))
+  if age <= PACE_EARLY then redis.call('HSET', G.key, 'pace_early', str(num(v[2]) + n), 'pace_early_at', str(now)) end
+end
+
+local function keepPace(n)
+  local minute = math.floor(now / 60000)
+  if redis.call('HINCRBY', G.key, 'm:' .. str(minute), n) <= n then openMinute(minute, n) end
+  keepYoungPace(n)
 end
 
 local FLOWN = { LANDED = true, FLIGHT_FAULT = true, GATE_FAULT = true, AIRPORT_FAULT = true, RATE_LIMIT = true,
