@@ -61,7 +61,7 @@ func NewReopen(f *factory.Factory, noun Noun, runF func(context.Context, *Reopen
 		Use:     "reopen " + noun.Arg,
 		Aliases: []string{"resume"},
 		Short:   "Let a stopped or paused " + noun.Name + " fly again",
-		Long: strings.ReplaceAll(`Opens the NOUN, ends a pause, a throttle or a delay, and closes the incident. A failure
+		Long: strings.ReplaceAll(`Opens the NOUN, ends its own pause, throttle or delay, and closes the incident. A failure
 of a call that began before the reopen cannot stop it again. Reopening what is open
 says so and succeeds.
 
