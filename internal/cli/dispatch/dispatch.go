@@ -69,7 +69,8 @@ more, and waits up to ten seconds for what is on its way.
 --charter RUN --expected N makes it a bulk run whose books balance. The input is read
 twice, the first time before anything is done: a value that cannot be read (exit 2),
 another source, another count or more flights than expected (exit 4) publish nothing and
-open no run. Running it again sends what is still missing; --again also what is
+open no run. A source is known by its business ids, in their order, or by its payloads
+where it has none. Running it again sends what is still missing; --again also what is
 on its way, and never what has landed. A source that is shorter exits 6.`,
 		Example: `  echo '{"id": "7", "email": "ada@example.com"}' | tractionctl dispatch crm:acme/contact-sync
   tractionctl dispatch crm:acme/contact-sync --file contacts.jsonl --business-id /id
