@@ -24,7 +24,7 @@ func TestSourceTellsOfTheServedAirportsAlone(t *testing.T) {
 		governor.Stats{
 			Gates: map[string]governor.GateStats{
 				"crm:acme/c": {Settled: map[string]int64{"landed": 5, "hold": 1, "park": 2, "defer": 3}, InHand: 4, Returned: 7, Skipped: 8, Declared: true,
-					Fresh: 3, Scars: 9, Moved: 11, Call: time.Second},
+					Workers: 6, Fresh: 3, Scars: 9, Moved: 11, Call: time.Second},
 				"other/x": {Settled: map[string]int64{"landed": 9}},
 			},
 			Broker:    true,
